@@ -448,7 +448,8 @@ func Ask[T any](ctx context.Context, c client.Client, workflow, query string, ar
 	for n := 0; ; n++ {
 		v, err := c.QueryWorkflow(ctx, workflow, "", query, args...)
 		if err == nil {
-			return answer, v.Get(&answer)
+			err = v.Get(&answer)
+			return answer, err
 		}
 		_, gone := errors.AsType[*serviceerror.Canceled](err)
 		if n == askRetries || ctx.Err() != nil || !gone && !Late(err) {

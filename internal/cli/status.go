@@ -59,7 +59,8 @@ func (a *app) status(ctx context.Context, cluster drive.Cluster, run string, las
 		defer conn.Close()
 	}
 	if run != "" {
-		return r, a.StatusOfOne(ctx, store.Own, conn, run, &r)
+		err = a.StatusOfOne(ctx, store.Own, conn, run, &r)
+		return r, err
 	}
 	r.Pilots = a.pilotsNow(ctx)
 	if r.Ended, err = a.EndedRuns(ctx, store.Own, last); err != nil {

@@ -65,7 +65,12 @@ func Cell(name string) (item, cell string, ok bool) {
 func (a Address) String() string { return a.Block() + a.Key }
 
 // Block is the address of the block, which all of its steps share.
-func (a Address) Block() string { return strings.TrimPrefix(a.Modules+"."+a.Name, ".") }
+func (a Address) Block() string {
+	if a.Modules == "" {
+		return a.Name
+	}
+	return a.Modules + "." + a.Name
+}
 
 // Local is the address within its modules.
 func (a Address) Local() string { return a.Name + a.Key }

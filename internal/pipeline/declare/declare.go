@@ -190,12 +190,14 @@ func (d *declarer) add(n *Node) bool {
 
 // declareNamed declares the node of a block with a name; nil if something is wrong with that.
 func (d *declarer) declareNamed(b *hclsyntax.Block) *Node {
-	if labels(d.Diags, b) {
-		if n := (&Node{Name: b.Type + "." + b.Labels[0], Range: b.DefRange()}); d.add(n) {
-			return n
-		}
+	if !labels(d.Diags, b) {
+		return nil
 	}
-	return nil
+	n := &Node{Name: b.Type + "." + b.Labels[0], Range: b.DefRange()}
+	if !d.add(n) {
+		return nil
+	}
+	return n
 }
 
 // single notes a block that a pipeline has once; a second one is reported.

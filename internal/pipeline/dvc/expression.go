@@ -39,7 +39,8 @@ func (c *conversion) plain(expr string) (out any, err error) {
 	}
 	d := json.NewDecoder(strings.NewReader(v.AsString()))
 	d.UseNumber()
-	return out, d.Decode(&out)
+	err = d.Decode(&out)
+	return out, err
 }
 
 var (

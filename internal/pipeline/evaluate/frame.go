@@ -54,7 +54,8 @@ func (f *frame) qualified(name string) string {
 // sees is what expressions see in ctx, of an instance or, with nil, of none in particular.
 func (f *frame) sees(ctx *hcl.EvalContext, inst *instance) language.Scope {
 	sc := f.sight
-	if sc.Context = ctx; inst != nil {
+	sc.Context = ctx
+	if inst != nil {
 		sc.Instance = &inst.Instance
 	}
 	return sc

@@ -259,7 +259,8 @@ func (f *frame) values(from Given) map[string]given {
 	return m
 }
 
-// lines writes NAME=VALUE lines, each behind a prefix, for diagnostics to quote, without what is, or may be meant to be, sensitive.
+// lines writes NAME=VALUE lines, each behind a prefix, for diagnostics to quote. What is, or may be meant to be,
+// sensitive is hidden.
 func (f *frame) lines(source, prefix string, values map[string]string) []given {
 	var text strings.Builder
 	list := make([]given, len(values))

@@ -45,7 +45,9 @@ func rank(name string) int {
 
 // Shares sorts counts in the order in which they are shown.
 func Shares(counts map[string]int) []Share {
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
 	return lists.Map(names, func(name string) Share { return Share{name, counts[name]} })
 }
 

@@ -178,9 +178,9 @@ type size struct{ elements, bytes int64 }
 func Measure(v cty.Value) *syntax.Limit { return new(size).add(v, 0) }
 
 // measure goes through a value as far as the limits of one value allow.
-func measure(v cty.Value) (size, *syntax.Limit) {
-	var s size
-	return s, s.add(v, 0)
+func measure(v cty.Value) (s size, beyond *syntax.Limit) {
+	beyond = s.add(v, 0)
+	return s, beyond
 }
 
 func (s *size) add(v cty.Value, nested int) *syntax.Limit {

@@ -138,7 +138,7 @@ func (f *Files) DigestBeside(dir, name string) (string, error) {
 	return sum, nil
 }
 
-// ask reads what a function wants and the pipeline does not carry; read is nil if the files beside the pipeline are not here.
+// ask reads what a function wants and the pipeline does not carry; read is nil where there are no files beside it.
 func ask[T any](f *Files, function, name string, read func(name string) (T, error)) (found T, err error) {
 	switch {
 	case f.world.Found.Absent[name]:

@@ -129,9 +129,9 @@ func (s *Session) WholeVariable(v cty.Value) (string, bool) {
 type Session struct {
 	*Files
 	Diags   *syntax.Collector
-	Awaits  *Awaited             // by what is being evaluated; nil outside of nodes
-	Secrets map[string]cty.Value // values of sensitive variables without their marks, by name
-	Dropped map[string]bool      // addresses of steps whose outputs do not stay
+	Awaits  *Awaited             // by what is being evaluated; nil outside of nodes; set by Await alone
+	Secrets map[string]cty.Value // values of sensitive variables without their marks, by name; set before all nodes
+	Dropped map[string]bool      // addresses of steps whose outputs do not stay; grows as they are evaluated
 
 	meter     *meter
 	funcs     map[string]map[string]function.Function            // by folder, for file()

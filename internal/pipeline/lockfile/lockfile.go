@@ -232,7 +232,7 @@ type Sources struct {
 
 	Lock   *File
 	Asked  func(path string) // is told of each local file that is asked for; may be nil
-	Base   string            // folder that relative paths start from
+	Base   string            // folder that relative paths start from; From sets it
 	Rehash bool              // LocalFile reads files whatever is remembered of them
 
 	file  func(path string) ([]byte, error) // reads lock files

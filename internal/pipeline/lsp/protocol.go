@@ -56,13 +56,17 @@ type changeParams struct {
 }
 
 type initializeParams struct {
-	ProcessID    *int
-	RootURI      string
+	ProcessID    *int   `json:"processId"`
+	RootURI      string `json:"rootUri"`
 	Capabilities struct {
 		TextDocument struct {
-			Completion struct{ CompletionItem struct{ SnippetSupport bool } }
-		}
-	}
+			Completion struct {
+				CompletionItem struct {
+					SnippetSupport bool `json:"snippetSupport"`
+				} `json:"completionItem"`
+			} `json:"completion"`
+		} `json:"textDocument"`
+	} `json:"capabilities"`
 }
 
 type diagnostic struct {

@@ -26,7 +26,7 @@ type Options struct {
 	// file is the pipeline's file or folder, root the folder that the client has open.
 	Outcomes func(ctx context.Context, root, file string, p *pipeline.Pipeline) (map[string]Outcome, error)
 
-	Local      func(folder string) []pipeline.File                // as pipeline.Options has it
+	Local      func(folder string) []pipeline.File                // variables given there, as pipeline.Options.Local
 	CheckOther func(name string, src []byte) pipeline.Diagnostics // of a file of tests or settings
 }
 

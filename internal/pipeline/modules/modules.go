@@ -67,12 +67,15 @@ func (r *Reader) Open(ctx context.Context, folder, source string) (map[string][]
 			return nil, err
 		}
 		files, err := declare.LocalModule(folder, source)
+		if err != nil {
+			return nil, err
+		}
 		for name := range files { // a link in a folder may lead out of it
 			if err := r.accepts(name); err != nil {
 				return nil, err
 			}
 		}
-		return files, err
+		return files, nil
 	}
 	began := time.Now()
 	dir, err := r.checkout(ctx, repository)

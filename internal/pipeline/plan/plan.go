@@ -29,7 +29,7 @@ type Plan struct {
 	Pipeline string             `json:"pipeline"` // name for people: the file it came from
 	Targets  []string           `json:"targets,omitempty"`
 	Steps    []Step             `json:"steps"`
-	Limits   map[string]int     `json:"limits,omitempty"`   // how many steps of a run may have a name at a time
+	Limits   map[string]int     `json:"limits,omitempty"`   // steps that may have a name of their resources at a time
 	Skipped  []pipeline.Skipped `json:"skipped,omitempty"`  // their when is false: they are not among Steps
 	Origin   *pipeline.Origin   `json:"origin,omitempty"`   // of the pipeline, where steps are pending: see Grow
 	First    artifacts.Digest   `json:"first,omitzero"`     // the stored plan from which this one has grown; zero: none
@@ -49,7 +49,7 @@ type Step struct {
 	Inline    bool                    `json:"inline,omitempty"`
 	Pos       pipeline.Pos            `json:"pos"`
 	AttrPos   map[string]pipeline.Pos `json:"attr_pos,omitempty"`
-	Gathers   []Gather                `json:"gathers,omitempty"` // of Deps, what it goes on without if that fails
+	Gathers   []Gather                `json:"gathers,omitempty"` // of Deps: with on_failure, so it goes on if they fail
 	Fresh     time.Duration           `json:"fresh,omitempty"`   // for how long its result counts; 0: for ever
 
 	// Temporary is a step with keep = false: its bytes leave the store once its readers are done; its result counts all the same.

@@ -376,7 +376,7 @@ func (v *Preview) Summary() Summary {
 	for i := range v.Items {
 		n[v.Items[i].Outcome]++
 	}
-	return Summary{n[Hit], n[Run], n[Maybe]}
+	return Summary{Hit: n[Hit], Run: n[Run], Maybe: n[Maybe]}
 }
 
 // LacksOf lists the steps that a result is without, as it or a result that it reads gathers them.

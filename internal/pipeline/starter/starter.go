@@ -271,7 +271,9 @@ func (c *Corpus) inputs() ([]input, error) {
 		files[name] = append(files[name], f.name)
 	}
 	order := []string{"documents", "queries", "train_queries", "dev_queries", "test_queries", "qrels", "train_qrels", "dev_qrels", "test_qrels"}
-	given := lists.Filter(order, func(name string) bool { return files[name] != nil })
+	given := slices.SortedFunc(maps.Keys(files), func(a, b string) int {
+		return slices.Index(order, a) - slices.Index(order, b)
+	})
 	return lists.Map(given, func(name string) input { return input{name, files[name]} }), nil
 }
 

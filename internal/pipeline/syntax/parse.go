@@ -111,7 +111,8 @@ func Over(summary, format string, args ...any) *Limit {
 // Strings of the evaluator are in Unicode's form NFC. A program would get other bytes than a text in another form has, so such
 // texts are refused in sources, files that expressions read, and values of variables.
 
-// NotNFC is the line, from 1, of the first text that is not in NFC; 0 if all is.
+// NotNFC is the first line, from 1, that is not in NFC; 0 if all are, and so the whole text: nothing composes with the
+// end of a line, or moves across it.
 func NotNFC(b []byte) (line int) {
 	for text := range bytes.Lines(b) {
 		if line++; !norm.NFC.IsNormal(text) {

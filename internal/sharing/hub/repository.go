@@ -120,7 +120,8 @@ func readMetadata(card []byte) (m metadata, err error) {
 	if !ok {
 		return m, errors.New("it does not begin with metadata between two lines of ---")
 	}
-	return m, yaml.Unmarshal(head, &m)
+	err = yaml.Unmarshal(head, &m)
+	return m, err
 }
 
 // dataFiles returns the paths in data_files: a path, or a list of splits with paths.

@@ -53,7 +53,10 @@ func Of(pl *plan.Plan) ([]Source, error) {
 		if s.Task.Kind != "download" {
 			continue
 		}
-		var c struct{ URLs, SHA256 []string }
+		var c struct {
+			URLs   []string `json:"urls"`
+			SHA256 []string `json:"sha256"`
+		}
 		if err := json.Unmarshal(s.Task.Config, &c); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Address, err)
 		}
@@ -179,9 +182,12 @@ func Addresses(pl *plan.Plan) (map[artifacts.Digest]string, error) {
 	}
 	found := map[artifacts.Digest]string{}
 	for _, s := range sources {
-		d, unpinned := artifacts.ParseHex(s.SHA256)
+		d, err := artifacts.ParseHex(s.SHA256)
+		if err != nil {
+			continue
+		}
 		src, err := fetch.ParseSource(s.Source)
-		if unpinned == nil && err == nil && public(src.URL) {
+		if err == nil && public(src.URL) {
 			found[d] = src.URL
 		}
 	}

@@ -16,7 +16,8 @@ func Tied(a *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return a
 }
 
-// FileSystem returns the kind and mount options of the file system of a folder, or of one above it; "" if not told.
+// FileSystem returns the kind of the file system of a folder, or of the nearest existing folder above it, and its mount
+// options; "" if the system does not tell.
 func FileSystem(dir string) (kind, options string) {
 	f, err := os.Open(dir)
 	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {

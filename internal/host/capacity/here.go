@@ -30,7 +30,8 @@ func least(system fs.FS, has Amount, of allocation.Allocation) Amount {
 		Memory: min(memory(system, has.Memory), cmp.Or(of.Memory, Unknown)), GPUs: of.GPUs}
 }
 
-// quota returns how many processors this process's control groups allow, rounded up; Go takes a quota of one for two.
+// quota returns how many processors the control groups of this process allow, rounded up: Go's scheduler takes a quota
+// of one for two.
 func quota(system fs.FS) int {
 	n := math.MaxInt
 	for _, g := range groups(system, "cpu") {

@@ -54,6 +54,7 @@ var lastWords = time.Second
 // has the machine to itself is as fast with a thousandth of the default.
 const spin = "GOMP_SPINCOUNT=1000"
 
+// start starts a process and waits for its first message.
 func start(ctx context.Context, o Options, env []string, card int) (*process, error) {
 	in, toIn, err := os.Pipe()
 	if err != nil {

@@ -53,5 +53,6 @@ func clientTLS(dir, name string) (*tls.Config, error) {
 	if !pool.AppendCertsFromPEM(ca) {
 		return nil, fmt.Errorf("%s holds no certificate", filepath.Join(dir, "ca.pem"))
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool, ServerName: "redsi-temporal"}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool,
+		ServerName: "redsi-temporal"}, nil // as tools/temporal-server has it in the server's certificate
 }

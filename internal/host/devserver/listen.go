@@ -77,7 +77,8 @@ func reach(dir string) (Info, error) {
 }
 
 // WorkerOptions says how a worker, on any machine that sees the folder, calls its server: with the certificate that may
-// do only what workers do. A lost connection is replaced by one to the present server, neither started nor kept so.
+// do only what workers do. A lost connection is replaced by one to the folder's present server; none is started for it,
+// and none stays because of it.
 func WorkerOptions(dir string) (client.Options, error) {
 	i, err := reach(dir)
 	if err != nil {

@@ -57,7 +57,7 @@ func (r Recipe) pylock(on platform) (m libraries.Manifest, err error) {
 		}
 		return nil
 	}
-	if err := cmp.Or(choose("extra", "extras", r.Extras, lock.Extras), choose("group", "dependency_groups", slices.Concat(lock.Default, r.Groups), slices.Concat(lock.Groups, lock.Default))); err != nil {
+	if err := cmp.Or(choose("extra", "extras", r.Extras, lock.Extras), choose("group", "dependency_groups", r.groups(lock), slices.Concat(lock.Groups, lock.Default))); err != nil {
 		return m, err
 	}
 	if here, err := values.anyHolds(lock.Environments); err != nil {
@@ -128,12 +128,15 @@ func (r Recipe) pyLock() (lock pyLock, err error) {
 	return lock, nil
 }
 
+// groups returns the lock's default groups and the chosen ones.
+func (r Recipe) groups(lock pyLock) []string { return slices.Concat(lock.Default, r.Groups) }
+
 // Options returns the options --extra and --group that name to an installer what was chosen of a lock.
 func (r Recipe) Options() (argv []string) {
 	groups := r.Groups
 	if r.Kind == Pylock && len(groups) > 0 {
 		if lock, err := r.pyLock(); err == nil { // else it has no manifest
-			groups = slices.Concat(lock.Default, groups) // options replace an installer's default
+			groups = r.groups(lock) // options replace an installer's default
 		}
 	}
 	for _, x := range r.Extras {

@@ -156,7 +156,8 @@ func (a *Area) Close() error {
 	return err
 }
 
-// openRoot creates the root if need be and returns its real path. It refuses one where others could have files removed.
+// openRoot creates the root if need be and returns its real path. A root that others can write to is refused: they could
+// have this user's files removed.
 func openRoot(root string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(root), 0o755); err != nil {
 		return "", err

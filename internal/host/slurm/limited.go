@@ -21,31 +21,32 @@ const (
 	mostPause   = 15 * time.Minute
 )
 
-// Limited makes a run's calls of Slurm with pauses, which each refusal doubles. One goroutine may ask, at any time.
+// Limited makes a run's calls of Slurm with pauses, which each refusal doubles. It is for one goroutine, which may
+// ask as often as it likes.
 type Limited struct {
 	Names []string // of its jobs
-	Queue []Queued // as it was last seen
 
 	submit, look    pause
 	submitted       time.Time
 	looked, doubted time.Time
+	queue           []Queued // as it was last seen
 }
 
 // Jobs returns what squeue said when it was last asked, with the error of this look if there was one.
 func (l *Limited) Jobs(ctx context.Context) ([]Queued, error) {
 	if !l.look.over() {
-		return l.Queue, nil
+		return l.queue, nil
 	}
 	l.looked = time.Now()
 	jobs, err := List(ctx, l.Names...)
 	if err == nil {
-		l.Queue = jobs
+		l.queue = jobs
 	}
 	usual := lookPause
-	if time.Since(l.submitted) < closeFor && slices.ContainsFunc(l.Queue, func(q Queued) bool { return q.State == Pending }) {
+	if time.Since(l.submitted) < closeFor && slices.ContainsFunc(l.queue, func(q Queued) bool { return q.State == Pending }) {
 		usual = closePause
 	}
-	return l.Queue, l.look.after(ctx, err, usual)
+	return l.queue, l.look.after(ctx, err, usual)
 }
 
 // Doubt has the queue looked at sooner, at most once a minute, since something contradicts what was last seen.
@@ -58,6 +59,9 @@ func (l *Limited) Doubt() {
 
 // Known reports whether the queue is known: it was looked at, and squeue did not refuse the last time.
 func (l *Limited) Known() bool { return l.look.length > 0 && !l.look.refused }
+
+// Last returns the queue as it was last seen, without asking.
+func (l *Limited) Last() []Queued { return l.queue }
 
 // Submit submits an array if its pause is over and the queue is known, with what other commands have submitted for the
 // same output; else id is "". Its jobs are among Jobs at once. A submission that fails may have succeeded all the same:
@@ -84,7 +88,7 @@ func (l *Limited) Submit(ctx context.Context, j Job, n int) (id string, err erro
 	const end = `export SLURM_JOB_END_TIME="${SLURM_JOB_END_TIME:-$(($(date +%%s) + %d))}"`
 	of.Setup = append([]string{fmt.Sprintf(end, j.Pilot.Time/time.Second)}, j.Setup...)
 	if id, err = of.Submit(ctx, n); err == nil {
-		l.Queue = append(slices.Clip(l.Queue), lists.Map(lists.Places(n), func(i int) Queued {
+		l.queue = append(slices.Clip(l.queue), lists.Map(lists.Places(n), func(i int) Queued {
 			return Queued{ID: fmt.Sprintf("%s_%d", id, i+1), Name: j.Name, Said: "PENDING"}
 		})...)
 	}

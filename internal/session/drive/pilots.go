@@ -277,7 +277,7 @@ func (p *Pilots) lastLines() string {
 
 func (p *Pilots) takeBack(ctx context.Context, dr *Driver, conn *Connection, run string) error {
 	pends := func(q slurm.Queued) bool { return q.State == slurm.Pending }
-	last := p.calls.Queue
+	last := p.calls.Last()
 	if !slices.ContainsFunc(last, pends) {
 		return nil
 	}

@@ -16,7 +16,8 @@ import (
 // Stranger says why a request is to be refused before it is looked at, and with which status; 0 if it is not. Reasons
 // are a name that is not this server's, by which a web page reaches a server on its reader's machine (DNS rebinding); a
 // page of another site that asks in its reader's name; and a body, which nothing here reads. The server answers to
-// localhost, loopback addresses, the address of the connection, and the names in hosts, on any port, for tunnels.
+// localhost, loopback addresses, the address that the connection came to, and the names in hosts, on any port, since
+// tunnels have their own.
 func Stranger(r *http.Request, hosts []string) (status int, why string) {
 	switch {
 	case !isHost(r, hosts):

@@ -66,6 +66,24 @@ func TestEnd(t *testing.T) {
 	testkit.None(t, errors.Join(id.End(), id.EndGroup()), "a second end")
 }
 
+// TestState: a program whose name looks like the end of a name and a state is seen as it is.
+func TestState(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("a program's name is beside its state only in /proc")
+	}
+	named := filepath.Join(t.TempDir(), "a) Z (b")
+	testkit.None(t, os.Symlink("/bin/sh", named))
+	cmd := start(t, nil, named, "-c", "echo; kill -STOP $$")
+	id, err := process.Of(cmd.Process.Pid)
+	testkit.None(t, err)
+	for end := time.Now().Add(time.Minute); !id.Stopped() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	testkit.Is(t, process.State(id.PID), "T")
+	testkit.None(t, errors.Join(cmd.Process.Kill(), testkit.Err(cmd.Process.Wait())))
+	testkit.Is(t, process.State(id.PID), "", "of a process that has ended")
+}
+
 // TestGivenWhileItStarts: a process that is just becoming another program is found, though the kernel
 // says at that moment that it has no environment.
 func TestGivenWhileItStarts(t *testing.T) {

@@ -19,8 +19,8 @@ const (
 	sigClose = `"}`
 )
 
-// head is the members that every signed document has.
-type head struct {
+// members are those that every signed document has.
+type members struct {
 	Format    string  `json:"format"`
 	Signer    *string `json:"signer"`
 	Signature *string `json:"signature"`
@@ -29,7 +29,7 @@ type head struct {
 // Sign adds signer and signature to a JSON object that has neither. The object must have a format, so that a signature
 // of one type of document is not valid for another.
 func (k *Private) Sign(object []byte) ([]byte, error) {
-	var head head
+	var head members
 	object = bytes.TrimSpace(object)
 	if err := json.Unmarshal(object, &head); err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
@@ -48,7 +48,7 @@ func (k *Private) Sign(object []byte) ([]byte, error) {
 
 // Signer returns the key that signed a document; zero if it is not signed. A signature of other bytes is an error.
 func Signer(doc []byte) (p Public, err error) {
-	var head head
+	var head members
 	doc = bytes.TrimSpace(doc)
 	if err := json.Unmarshal(doc, &head); err != nil {
 		return p, err

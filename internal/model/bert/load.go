@@ -66,7 +66,7 @@ func Encoder(modelType string) bool { return families[modelType] != nil }
 // readWeights makes a model of the configuration that parse gave; without a file, of zeros.
 func readWeights(c Config, f *checkpoint.File, device tensor.Device) (*Model, error) {
 	l := &loader{f: f, m: &Model{Config: c, Device: device, scope: tensor.NewScope(), compute: tensor.F32, long: longTexts()}}
-	l.m.activation = tensor.ActivationOf(c.Activation)
+	l.m.activation = tensor.ActivationOf(c.Activation) // validate knows it
 	err := tensor.Try(l.load)
 	if err = errors.Join(l.err, err); err != nil {
 		l.m.Close()

@@ -25,7 +25,8 @@ func order(a, b Candidate) int {
 	return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Token, b.Token))
 }
 
-func worse(a, b Candidate) bool { return order(a, b) > 0 }
+// worse says whether a ranks after b, soon where scores differ: it is asked of every token along a trie.
+func worse(a, b Candidate) bool { return a.Score < b.Score || a.Score == b.Score && order(a, b) > 0 }
 
 // floor is the score that a candidate must reach to matter; -Inf while there is room.
 func (t *best) floor() float32 {
@@ -142,7 +143,8 @@ func (t *Table) Top(sums []float32, n int, trie *docid.Trie, nodes []docid.Node)
 					if int(id) >= t.Vocab {
 						return nil, outside(id, int64(t.Vocab))
 					}
-					top.offer(Candidate{Row: int32(row), Token: id, Score: t.Logits[row*t.Vocab+int(id)] - t.Norms[row] + sums[row]})
+					score := t.Logits[row*t.Vocab+int(id)] - t.Norms[row] + sums[row]
+					top.offer(Candidate{Row: int32(row), Token: id, Score: score})
 				}
 			}
 		}

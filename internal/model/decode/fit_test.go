@@ -101,13 +101,16 @@ func TestNoRoom(t *testing.T) {
 	}
 	run := func(room int, failure error) (sizes []int, said []string, seen []int, err error) {
 		o := &Searcher{m: m, card: &card{}, Warn: func(text string) { said = append(said, text) }}
-		_, err = each(context.Background(), o, queries, 8, Load{Beams: 1, Tokens: 1}, nil, func(_ *session, part []int) ([]int, error) {
+		found, err := each(context.Background(), o, queries, 8, Load{Beams: 1, Tokens: 1}, nil, func(_ *session, part []int) ([]int, error) {
 			if sizes = append(sizes, len(part)); len(part) > room {
 				return nil, failure
 			}
 			seen = append(seen, part...)
 			return part, nil
 		})
+		if err != nil && found != nil {
+			t.Errorf("%v beside %v", found, err)
+		}
 		return sizes, said, seen, err
 	}
 	sizes, said, seen, err := run(4, full)

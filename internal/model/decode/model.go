@@ -2,7 +2,6 @@ package decode
 
 import (
 	"context"
-	"slices"
 
 	"github.com/redsi/redsi/internal/model/decode/kernel"
 	"github.com/redsi/redsi/internal/model/seq2seq"
@@ -58,8 +57,17 @@ func (c *session) Step(ctx context.Context, queries []int, tokens, parents []int
 
 // reorder tells the cache where its rows continue from.
 func (c *session) reorder(parents []int32) {
-	same := slices.EqualFunc(parents, lists.Places(c.cache.Rows()), func(p int32, i int) bool { return int(p) == i })
-	if parents != nil && !same {
-		c.cache.Select(lists.Map(parents, func(p int32) int64 { return int64(p) }))
+	if parents == nil || identity(parents, c.cache.Rows()) {
+		return
 	}
+	c.cache.Select(lists.Map(parents, func(p int32) int64 { return int64(p) }))
+}
+
+func identity(parents []int32, rows int) bool {
+	for i, p := range parents {
+		if int(p) != i {
+			return false
+		}
+	}
+	return len(parents) == rows
 }

@@ -216,7 +216,10 @@ func each[T any](ctx context.Context, x *Searcher, queries [][]int32, asked int,
 		}
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // checkQueries says which query the model cannot read.

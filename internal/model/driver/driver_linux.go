@@ -41,7 +41,8 @@ func visibleBy(library string) (p nvidia.Process) {
 		var major, minor C.int
 		if wrong = C.redsi_driver_card(i, &text[0], C.int(len(text)-1), &uuid[0], &total, &major, &minor); wrong == 0 {
 			b := C.GoBytes(unsafe.Pointer(&uuid[0]), 16)
-			id := fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]) // as NVIDIA's programs write it
+			// As NVIDIA's programs write it.
+			id := fmt.Sprintf("GPU-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 			p.Cards = append(p.Cards, nvidia.Card{Name: C.GoString(&text[0]), UUID: id,
 				Memory: int64(total), Capability: nvidia.Version{Major: int(major), Minor: int(minor)}})
 		}

@@ -86,7 +86,7 @@ func (a *Adafactor) adopt(c *classes, from, of int64, params []int, place func(m
 		view := a.scope.View(c.scope.Narrow(c.at.Means, 0, to, n), old.Shape()...)
 		a.scope.CopyInPlace(view, old)
 		tensor.Free(old)
-		a.tensors[at].Tensor = view
+		a.tensors[at].Tensor = view // in c's memory, until Read
 		to += n
 	}
 	c.scope.FillInPlace(c.scope.Narrow(c.at.Inverse, 0, from, to-from), 1/math.Sqrt(float64(of)))

@@ -235,7 +235,7 @@ func TestMistakes(t *testing.T) {
 			{read("3", "q."+first, shape...), "no tensor"},
 			{read("3", first, 5), "has shape [5]"},
 			{read("3", first, shape...), `"` + means[1].Name + `"`},
-			{o.Read(bytes.NewReader(nil), 0), "checkpoint of 0 bytes"},
+			{o.Read(bytes.NewReader(nil), 0), "0 bytes are no checkpoint: the file was cut off; write or fetch it anew"},
 		} {
 			testkit.ErrSays(t, c.err, c.says)
 		}

@@ -166,8 +166,7 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 	}
 	tensor.Reading(func(inner *tensor.Scope) {
 		ids := take()
-		p, net := c.m.reading(inner)
-		at := &cardNext{next: next{Cache: c, Pass: p}, group: plan.group}
+		at := &cardNext{next: next{Cache: c}, group: plan.group}
 		for _, bias := range c.biases {
 			now := inner.Narrow(bias, 1, c.steps, 1) // [heads, 1, >=steps+1]
 			if len(c.biases) == 1 && c.spreads() {
@@ -175,6 +174,8 @@ func (c *Cache) StepOn(s *tensor.Scope, up []*tensor.Tensor) (states *tensor.Ten
 			}
 			at.now = append(at.now, inner.Narrow(now, -1, 0, c.steps+1))
 		}
+		p, net := c.m.reading(inner)
+		at.Pass = p
 		if plan.order {
 			c.reorder(inner, take())
 		}

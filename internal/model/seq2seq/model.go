@@ -16,7 +16,7 @@ type Model struct {
 	Device  tensor.Device
 	Compute tensor.DType
 
-	Params []Param  // all parameters, in transformers' order, tied ones once
+	Params []Param  // what training changes, in transformers' order, tied ones once
 	Unused []string // tensors of its file that nothing is computed with
 
 	Smoothing float64 // of each label's weight, how much Gradients spreads evenly over all tokens

@@ -9,8 +9,8 @@ import (
 // Prepared is a batch as the arrays that a forward pass indexes by. It holds no tensors:
 // any goroutine can make one while a model is working on another.
 type Prepared struct {
-	// Numbers are what a device has of a batch, one behind the other: the caller's own, which may be set, and the batch's
-	// arrays.
+	// Numbers are what a device has of a batch, one behind the other: the caller's own, which may be set, and the
+	// batch's arrays.
 	Numbers []int64
 
 	inputs Sequences

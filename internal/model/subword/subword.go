@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 
 	"github.com/daulet/tokenizers"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/redsi/redsi/internal/corpora/tokenize"
 	"github.com/redsi/redsi/internal/system/lists"
@@ -222,15 +221,16 @@ func (t *Subword) Encode(text string) []int32 { return t.encode(text, true) }
 // EncodeBatch encodes many texts on all processors, in order.
 func (t *Subword) EncodeBatch(texts []string) [][]int32 {
 	out := make([][]int32, len(texts))
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i, text := range texts {
-		all.Go(func() error {
-			out[i] = t.encode(text, true)
-			return nil
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(texts)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(texts); i = int(next.Add(1)) - 1 {
+				out[i] = t.encode(texts[i], true)
+			}
 		})
 	}
-	_ = all.Wait()
+	wg.Wait()
 	return out
 }
 

@@ -77,7 +77,8 @@ func (c Config) Build(take func(seq2seq.Spec) *tensor.Tensor) seq2seq.Network {
 	if c.TieEmbeddings {
 		shared.Product, shared.Other = head.Product, append(shared.Other, headName)
 	}
-	n := &network{c: c, shared: take(shared), activation: tensor.ActivationOf(activation), relu: activation == "relu"}
+	n := &network{c: c, shared: take(shared), relu: activation == "relu"}
+	n.activation = tensor.ActivationOf(activation) // Validate knows it
 	n.encoder, n.decoder = stacked("encoder", c.NumLayers), stacked("decoder", c.NumDecoderLayers)
 	if n.head = n.shared; !c.TieEmbeddings {
 		n.head = take(head)

@@ -67,16 +67,17 @@ func (l *Layout) bias(op string, bias *Tensor, heads int64, causal bool, q *Tens
 	return want.combined
 }
 
-// layoutOf is the layout of a batch without one, by uploads of its own.
+// layoutOf is the layout of a batch without one: by an upload of its own.
 func (s *Scope) layoutOf(q, k *Tensor, spans Spans) *Layout {
-	of := func(rows int64, start, length []int64) *Padding {
-		return s.NewPadding(start, length, rows, 0, s.Upload(q.Device(), PaddingIndexes(start, length, rows, 0))[0])
+	if q == k && len(spans.QStart) > 0 && &spans.QStart[0] == &spans.KStart[0] && &spans.QLen[0] == &spans.KLen[0] {
+		rows := q.Dim(0)
+		all := s.Upload(q.Device(), PaddingIndexes(spans.QStart, spans.QLen, rows, 0))
+		p := s.NewPadding(spans.QStart, spans.QLen, rows, 0, all[0])
+		return NewLayout(p, p)
 	}
-	queries := of(q.Dim(0), spans.QStart, spans.QLen)
-	if q == k && len(spans.KStart) > 0 && &spans.QStart[0] == &spans.KStart[0] && &spans.QLen[0] == &spans.KLen[0] {
-		return NewLayout(queries, queries)
-	}
-	return NewLayout(queries, of(k.Dim(0), spans.KStart, spans.KLen))
+	qRows, kRows := q.Dim(0), k.Dim(0)
+	all := s.Upload(q.Device(), PaddingIndexes(spans.QStart, spans.QLen, qRows, 0), PaddingIndexes(spans.KStart, spans.KLen, kRows, 0))
+	return NewLayout(s.NewPadding(spans.QStart, spans.QLen, qRows, 0, all[0]), s.NewPadding(spans.KStart, spans.KLen, kRows, 0, all[1]))
 }
 
 // packedByLayout is PackedAttention of libtorch's operations, over a padded batch.
@@ -216,9 +217,9 @@ type AttentionOptions struct {
 	RNG     *RNG    // needed where Dropout is not 0, except on a card (SeedDevice)
 }
 
-// PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without padding: q [Tq, heads*d], k and v [Tk,
-// heads*d] -> [Tq, heads*d]. The bias, nil or [heads, >=m, >=n], is added to the scores of every sequence, from its
-// upper left corner.
+// PackedAttention is softmax(scale·q·kᵀ + bias)·v per head, of sequences without padding: q [Tq, heads*d],
+// k and v [Tk, heads*d] -> [Tq, heads*d]. The bias, nil or [heads, >=m, >=n], is added to the scores of every
+// sequence, from its upper left corner.
 func (s *Scope) PackedAttention(q, k, v, bias *Tensor, spans Spans, o AttentionOptions) *Tensor {
 	const op = "PackedAttention"
 	if !q.plain() {

@@ -25,6 +25,6 @@
 // The CUDA half of libtorch is loaded before the first operation, where there are its libraries, a driver and a card:
 // Card says what became of it. What operations ask of a card can be recorded and replayed at once: Graph.
 //
-// Nothing here knows of models, files of a certain layout, optimizers or steps. The subpackages safetensors and
-// torchfile read and write files and need no libtorch.
+// Nothing here knows of models, files of a certain layout, optimizers or steps. The subpackage checkpoint reads
+// files of tensors and writes safetensors; torchfile, which reads those of torch.save, needs no libtorch.
 package tensor

@@ -45,9 +45,12 @@ func (d DType) Size() int {
 
 func (d DType) Float() bool { return d == F16 || d == F32 || d == F64 || d == BF16 }
 
-var dtypeNames = map[string]DType{"f32": F32, "fp32": F32, "float32": F32, "f16": F16, "fp16": F16, "float16": F16, "half": F16,
-	"bf16": BF16, "bfloat16": BF16, "f64": F64, "float64": F64, "i64": I64, "int64": I64, "i32": I32, "int32": I32, "bool": Bool,
-	"u8": U8, "uint8": U8}
+var dtypeNames = map[string]DType{
+	"f32": F32, "fp32": F32, "float32": F32,
+	"f16": F16, "fp16": F16, "float16": F16, "half": F16,
+	"bf16": BF16, "bfloat16": BF16, "f64": F64, "float64": F64,
+	"i64": I64, "int64": I64, "i32": I32, "int32": I32, "u8": U8, "uint8": U8, "bool": Bool,
+}
 
 // ParseDType reads a name as configurations and safetensors write it: fp32, float32 or F32, and so on.
 func ParseDType(name string) (DType, error) {

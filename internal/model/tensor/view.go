@@ -37,7 +37,9 @@ func (s *Scope) Unsqueeze(t *Tensor, dim int64) *Tensor {
 
 // Expand repeats dimensions of size 1 without copying.
 func (s *Scope) Expand(t *Tensor, shape ...int64) *Tensor {
-	return s.shaped("Expand", func(out *lib.Ctensor, c lib.Ctensor, at []int64, n int) { lib.AtgExpand(out, c, at, n, 0) }, t, shape)
+	return s.shaped("Expand", func(out *lib.Ctensor, c lib.Ctensor, at []int64, n int) {
+		lib.AtgExpand(out, c, at, n, 0)
+	}, t, shape)
 }
 
 // Extend is old [any, steps, w], with its rows in an order if that is not nil, and one more step [rows, w]: [rows,

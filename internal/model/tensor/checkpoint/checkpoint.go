@@ -38,7 +38,9 @@ type info struct {
 // Open reads the header of a checkpoint of size bytes; the format is seen from its first bytes.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	var first [2]byte
-	if _, err := r.ReadAt(first[:], 0); err != nil {
+	if _, err := r.ReadAt(first[:], 0); errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%d bytes are no checkpoint: the file was cut off; write or fetch it anew", size)
+	} else if err != nil {
 		return nil, fmt.Errorf("checkpoint of %d bytes: %w", size, err)
 	}
 	all := &File{tensors: map[string]info{}, asked: map[string]bool{}}

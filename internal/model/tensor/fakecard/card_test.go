@@ -57,6 +57,14 @@ func TestCount(t *testing.T) {
 		if work.Operators["mul"] < 3 || work.Operators["sum"] < 1 || work.Syncs != 0 || work.Operators["transpose"] != 0 {
 			t.Errorf("work: %+v", work)
 		}
+		at, n := []int64{0}, []int64{3}
+		attend := fakecard.Count(func() { // queries and keys are two tensors, without a layout
+			spans := tensor.Spans{QStart: at, QLen: n, KStart: at, KLen: n}
+			s.PackedAttention(x, s.Alias(x), x, nil, spans, tensor.AttentionOptions{Heads: 1, Scale: 1})
+		})
+		if attend.Uploads != 1 || attend.Syncs != 0 || attend.Downloads != 0 {
+			t.Errorf("attention: %+v", attend)
+		}
 		down := fakecard.Count(func() { x.Float32s() })
 		testkit.That(t, down.Downloads == 1 && down.DownloadBytes == 48 && down.Syncs == 0, "a download", down)
 	})

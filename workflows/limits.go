@@ -33,7 +33,8 @@ func (r *run) bar(i int) {
 	r.barred = append(r.barred, i)
 }
 
-// unbar releases as many steps as there is room for, in their order. They are looked up again.
+// unbar releases as many steps as there is room for, in their order. They are looked up again. A step that cannot start,
+// since an input was lost meanwhile, takes no room from the steps behind it, among which that input may be.
 func (r *run) unbar() {
 	waiting := r.barred
 	r.barred = nil
@@ -43,9 +44,10 @@ func (r *run) unbar() {
 			r.barred = append(r.barred, i)
 			continue
 		}
-		r.use(r.limitsOf(i), 1) // for those behind it
-		released = append(released, i)
-		r.release(i)
+		if r.release(i); r.startable(i) {
+			r.use(r.limitsOf(i), 1) // for those behind it
+			released = append(released, i)
+		}
 	}
 	for _, i := range released {
 		r.use(r.limitsOf(i), -1)
